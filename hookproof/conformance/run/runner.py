@@ -343,7 +343,7 @@ class Runner:
 
         def context(experiment: Experiment, attempt: str) -> ExperimentContext:
             name = experiment.name
-            client = api.held_back(partial(passages.passed, name))
+            client = api.of_experiment(name, partial(passages.passed, name))
             own = contexts.of(name, client, schedule.projects[name], attempt)
             project = schedule.projects[name][0]
             return replace(
@@ -355,13 +355,14 @@ class Runner:
 
         async def gather(experiment: Experiment, /, *, beside: bool = False) -> None:
             test = self._doubt_about(experiment, schedule, passages) if beside else None
-            await self._gather(experiment, context(experiment, ""), intake, watch, test)
+            await self._gather_and_tidy(experiment, context(experiment, ""), intake, watch, test)
 
         async def gather_again(
             experiment: Experiment, attempt: str, test: DoubtTest | None = None
         ) -> None:
             await self._note_late_arrivals(experiment.name, environment.receiver)
-            await self._gather(experiment, context(experiment, attempt), intake, watch, test)
+            again = context(experiment, attempt)
+            await self._gather_and_tidy(experiment, again, intake, watch, test)
 
         async with AsyncExitStack() as stack:
             for each in shared.values():
@@ -433,6 +434,24 @@ class Runner:
         except Exception as error:  # noqa: BLE001 the evidence gathered so far must not be lost
             failure = error_line(error)
         self._follow_up_error.set_result(failure)
+
+    async def _gather_and_tidy(
+        self,
+        experiment: Experiment,
+        context: ExperimentContext,
+        intake: Intake,
+        watch: TargetWatch,
+        doubtful: DoubtTest | None = None,
+    ) -> None:
+        """Gather its evidence; others in its project then broadcast to its endpoints no more, where
+        a hook removes them.
+        """
+        await self._gather(experiment, context, intake, watch, doubtful)
+        if context.shared_broadcasts is not None:
+            removing = self.endpoints.remove_active(
+                experiment.name, context.provision, self.hook_failures
+            )
+            await to_its_end(removing)
 
     async def _gather(
         self,

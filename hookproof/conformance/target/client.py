@@ -96,13 +96,17 @@ class ApiClient:
         self.pacing = pacing or Pacing()
         self.endpoints = endpoints or CreatedEndpoints()
         self._session: aiohttp.ClientSession | None = None
+        self._experiment = ""
         self._hold_back: Callable[[Project, bytes], Awaitable[None]] | None = None
 
-    def held_back(self, hold_back: Callable[[Project, bytes], Awaitable[None]]) -> Self:
-        """The same client, which is open already, with broadcasts that wait for `hold_back`, which
-        is called with their bodies.
+    def of_experiment(
+        self, name: str, hold_back: Callable[[Project, bytes], Awaitable[None]]
+    ) -> Self:
+        """The same client, which is open already, for an experiment, with broadcasts that wait for
+        `hold_back`, which is called with their bodies.
         """
         client = copy(self)
+        client._experiment = name  # noqa: SLF001 its own class
         client._hold_back = hold_back  # noqa: SLF001 its own class
         return client
 
@@ -221,7 +225,7 @@ class ApiClient:
 
         async with self.pacing.broadcasts.turn() if is_broadcast else nullcontext():
             exchange = await self.in_turn(send, lambda exchange: exchange)
-        self.endpoints.note(project, exchange)
+        self.endpoints.note(project, exchange, self._experiment)
         return exchange
 
     async def may_broadcast(self, project: Project, content: bytes) -> None:

@@ -7,7 +7,7 @@ user removes them. Their URLs lead nowhere once the receiver has ended.
 import asyncio
 import re
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -28,11 +28,15 @@ LONGEST_UID: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovableEndpoint:
-    """An endpoint as the answer to its creation shows it; `shown` is empty if it shows nothing."""
+    """An endpoint as the answer to its creation shows it; `shown` is empty if it shows nothing.
+
+    `creator` is the experiment that created it, if one did.
+    """
 
     project: KeyedProject
     shown: Mapping[str, Any]
     is_disabled: bool
+    creator: str = ""
 
     @property
     def uid(self) -> str:
@@ -53,6 +57,19 @@ class RemovableEndpoints:
 
     created: list[RemovableEndpoint] = field(default_factory=list)
     removed: list[RemovableEndpoint] = field(default_factory=list)
+    _failures: int = 0
+
+    async def remove_active(
+        self, creator: str, provision: Provision, failures: HookFailures
+    ) -> None:
+        """Remove what an experiment has created that gets broadcasts, if a hook removes endpoints:
+        else the events of all others would be delivered there too.
+        """
+        if provision.has(REMOVE):
+            active = [
+                each for each in self.created if each.creator == creator and not each.is_disabled
+            ]
+            await self._remove(active, provision, failures)
 
     async def clean_up(self, provision: Provision, failures: HookFailures) -> None:
         """Call the hooks that remove what was created, and the one that ends a run.
@@ -62,7 +79,7 @@ class RemovableEndpoints:
         try:
             async with asyncio.timeout(CLEANED_WITHIN_S):
                 if provision.has(REMOVE):
-                    await self._remove_all(provision, failures)
+                    await self._remove(self.created, provision, failures)
                 await provision.after_run()
         except TimeoutError:
             failures.note(HookFailed(AFTER_RUN, f"it was not over within {CLEANED_WITHIN_S:g} s"))
@@ -77,16 +94,21 @@ class RemovableEndpoints:
         finally:
             await to_its_end(self.clean_up(provision, failures))
 
-    async def _remove_all(self, provision: Provision, failures: HookFailures) -> None:
-        left, failed = deque(self.created), list[HookFailed]()
+    async def _remove(
+        self,
+        endpoints: Iterable[RemovableEndpoint],
+        provision: Provision,
+        failures: HookFailures,
+    ) -> None:
+        left = deque(endpoints)
 
         async def remove_some() -> None:
-            while left and len(failed) < MOST_FAILURES:
+            while left and self._failures < MOST_FAILURES:
                 endpoint = left.popleft()  # the first is found at once among `created`
                 try:
                     await provision.remove_endpoint(endpoint.project, endpoint.shown)
                 except HookFailed as failure:
-                    failed.append(failure)
+                    self._failures += 1
                     failures.note(failure)
                 else:
                     self.created.remove(endpoint)

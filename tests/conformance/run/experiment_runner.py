@@ -14,6 +14,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.target.definition import Budgets, Project, Target
+from hookproof.target.hooks.provision import Provision
 from hookproof.target.settings import ReceiverSettings
 from tests.conformance.canned_evidence import CannedObservation, context, intake
 from tests.conformance.scripted_target import empty_page, stand_in
@@ -29,6 +30,8 @@ def runner(
     busy: Sequence[str] = (),
     total_s: float = 120,
     ca: Path | None = None,
+    projects: Sequence[Project] = PROJECTS,
+    provision: Provision | None = None,
 ) -> Iterator[Runner]:
     """A runner, not open yet, for experiments that are named as their functions.
 
@@ -41,7 +44,8 @@ def runner(
         receiver = ReceiverSettings(ca=ca / "ca.pem", ca_key=ca / "ca.key")
     target = Target(
         base_url=url,
-        projects=PROJECTS,
+        projects=tuple(projects),
+        provision=provision or Provision(),
         dialect=check_context.dialect,
         receiver=receiver,
         budgets=Budgets(request_s=5, total_s=total_s),

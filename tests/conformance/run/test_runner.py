@@ -2,8 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,9 @@ from hookproof.conformance.model.evidence import Evidence, NotObserved, Precondi
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
+from hookproof.target.hooks.provision import Provision
 from tests.conformance.canned_evidence import CannedObservation, intake
-from tests.conformance.run.experiment_runner import lists, named, results, runner
+from tests.conformance.run.experiment_runner import PROJECTS, lists, named, results, runner
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 
 
@@ -53,6 +55,28 @@ def test_evidence_of_a_complete_experiment_is_kept() -> None:
     ] == [200]
     assert arrived == list(gathered["lists"].observations)
     assert cut is None
+
+
+def test_what_an_experiment_made_is_removed_while_others_go_on_in_its_project() -> None:
+    removed = asyncio.Event()
+
+    async def remove(_arguments: Mapping[str, Any]) -> None:
+        removed.set()
+
+    async def create(context: ExperimentContext) -> None:
+        await context.trial("create").call("createEndpoint", role="create", body={})
+
+    async def wait(_context: ExperimentContext) -> None:
+        async with asyncio.timeout(30):
+            await removed.wait()
+
+    gathered, _, _ = results(
+        named("creates", create),
+        named("goes_on", wait),
+        projects=PROJECTS[:1],
+        provision=Provision(hooks={"remove_endpoint": remove}),
+    )
+    assert gathered["goes_on"].ending is Ending.COMPLETE
 
 
 def test_a_failed_precondition_ends_its_experiment_with_evidence_that_states_why() -> None:

@@ -44,6 +44,27 @@ def test_a_hook_that_fails_is_given_up_and_the_last_hook_is_called_all_the_same(
     assert (len(left.endpoints), left.active, left.removed) == (MANY, MANY // 2, 0)
 
 
+def test_what_an_experiment_made_that_gets_broadcasts_is_removed_before_all_others() -> None:
+    removed: list[Any] = []
+
+    async def remove(arguments: Mapping[str, Any]) -> object:
+        removed.append(arguments["endpoint"]["uid"])
+        return None
+
+    endpoints = CreatedEndpoints()
+    for name, experiment, disabled in (("a", "roll", False), ("b", "roll", True), ("c", "", False)):
+        answer = exchange(request={"is_disabled": disabled}, data={"uid": name})
+        endpoints.note(PROJECT, answer, experiment)
+    hooks, failures = Provision(hooks={"remove_endpoint": remove}), HookFailures()
+    asyncio.run(endpoints.remove_active("roll", Provision(), failures))
+    assert not removed
+    asyncio.run(endpoints.remove_active("roll", hooks, failures))
+    assert removed == ["a"]
+    assert [each.uid for each in endpoints.left_behind().endpoints] == ["b", "c"]
+    asyncio.run(endpoints.clean_up(hooks, failures))
+    assert sorted(removed) == ["a", "b", "c"]
+
+
 def test_answers_without_end_are_not_kept() -> None:
     endpoints = CreatedEndpoints()
     for uid in ("u" * 300, "u" * 100_000):

@@ -27,7 +27,7 @@ class CreatedEndpoints(RemovableEndpoints):
     # Of runs of Hookproof, as broadcasts showed them: the owners by uid.
     _reached: dict[str, str] = field(default_factory=dict)
 
-    def note(self, project: Project, exchange: Exchange) -> None:
+    def note(self, project: Project, exchange: Exchange, creator: str = "") -> None:
         if not exchange.succeeded:
             return
         if exchange.operation_id == "createEndpoint":
@@ -37,7 +37,9 @@ class CreatedEndpoints(RemovableEndpoints):
             if len(exchange.response_body) > LONGEST_KEPT:
                 shown = _told_apart(shown)
             self.created.append(
-                RemovableEndpoint(project=project, shown=shown, is_disabled=is_disabled)
+                RemovableEndpoint(
+                    project=project, shown=shown, is_disabled=is_disabled, creator=creator
+                )
             )
         elif exchange.operation_id == "createBroadcastEvent":
             self._reached |= dict(endpoints_of_runs(exchange.data))
