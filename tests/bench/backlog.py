@@ -30,7 +30,7 @@ HANGS_S: Final = 60
 
 GROWTH_MB: Final = 150.0
 LATE_S: Final = 0.5
-BACKLOG: Final = "crowd"
+BACKLOG: Final = "backlog"
 OTHER: Final = "other"
 OTHERS: Final = 100
 # Paces the other project's events, so that each finds the backlog as it is.

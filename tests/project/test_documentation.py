@@ -18,7 +18,7 @@ import pytest
 
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.conformance.checks import all_checks
-from hookproof.conformance.mutants.hiding.spoilers import read_spoilers
+from hookproof.conformance.mutants.hiding.hiding_servers import read_hiding_servers
 from hookproof.conformance.pytest_plugin.entry import OPTIONS
 from hookproof.mockserver.faults.operators.generation import OPERATORS
 from hookproof.spec.catalogue import Level, load_catalogue
@@ -129,9 +129,9 @@ def test_options_without_a_command_exist_somewhere(page: Path) -> None:
     assert named <= options | further
 
 
-def spoiler_names() -> set[str]:
+def hiding_server_names() -> set[str]:
     """What --fault names beside --hiding."""
-    return {spoiler.name for spoiler in read_spoilers().spoilers}
+    return {server.name for server in read_hiding_servers().servers}
 
 
 @each_of(LIVING)
@@ -139,7 +139,7 @@ def test_faults_exist(page: Path) -> None:
     for code in code_in(page):
         for pattern in re.findall(r"--fault '?([a-z_*]{2,})|\"fault\": \"(\w+)\"", code):
             name = "".join(pattern)
-            known = fault_names() | spoiler_names() | {EXAMPLE, *OPERATORS}
+            known = fault_names() | hiding_server_names() | {EXAMPLE, *OPERATORS}
             assert any(fnmatchcase(fault, name) for fault in known), name
 
 

@@ -79,7 +79,7 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
     projects = counted(len(used), "project")
     yield f"{experiments} in {projects}, about {expected_s:.0f} s on an otherwise idle machine:"
     for when, alike in (
-        ("before", schedule.loud if schedule.is_shared else ()),
+        ("before", schedule.senders if schedule.is_shared else ()),
         ("quietly", schedule.quiet),
         ("early", schedule.early),
         ("first", schedule.first),
@@ -118,7 +118,7 @@ def budget_warning(schedule: ExperimentSchedule, budget_s: float, expected_s: fl
 
 
 def _others(schedule: ExperimentSchedule) -> tuple[Experiment, ...]:
-    before = schedule.loud if schedule.is_shared else ()
+    before = schedule.senders if schedule.is_shared else ()
     return tuple(experiment for experiment in schedule.beside if experiment not in before)
 
 

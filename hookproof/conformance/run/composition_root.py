@@ -287,7 +287,7 @@ class RepeatedRun:
                 return entry
 
             runner.begin(intake, keep_open=True)
-            runner.wait_for_crowd()
+            runner.wait_for_busy_ones()
             ledger = judge_all(self.requirements, judge, runner, max_fail=self.settings.max_fail)
             shrinking = Shrinking(
                 checks=all_checks(),

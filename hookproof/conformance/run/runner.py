@@ -92,7 +92,7 @@ class Runner:
         self._environment: Future[Environment] = Future()
         self._intake: Future[Intake] = Future()
         self._keeps_open = False
-        self._crowd_over = threading.Event()
+        self._busy_over = threading.Event()
         self._follow_up: Future[FollowUp] = Future()
         self._follow_up_error: Future[str | None] = Future()
         names = [experiment.name for experiment in plan.experiments]
@@ -143,12 +143,12 @@ class Runner:
         with suppress(InvalidStateError):  # the run was stopped meanwhile
             self._intake.set_result(intake)
 
-    def wait_for_crowd(self) -> None:
+    def wait_for_busy_ones(self) -> None:
         """Wait until the experiments that never wait have ended, or the run has.
 
         What is judged before that delays them: both threads share one interpreter.
         """
-        self._crowd_over.wait()
+        self._busy_over.wait()
 
     def run_follow_up(self, follow_up: FollowUp) -> str | None:
         """Run more work in the thread once the experiments have ended, and wait for it.
@@ -240,7 +240,7 @@ class Runner:
             self._settle(name, ending, self._ended_by or error_line(failure))
         if not self._follow_up_error.done():
             self._follow_up_error.set_result(None)
-        self._crowd_over.set()
+        self._busy_over.set()
 
     async def _run_on_loop(self) -> None:
         self._main = asyncio.current_task()
@@ -367,7 +367,7 @@ class Runner:
         async with AsyncExitStack() as stack:
             for each in shared.values():
                 stack.push_async_callback(each.close)
-            await gather_in_order(schedule, passages, gather, self._crowd_over.set, self._budget_s)
+            await gather_in_order(schedule, passages, gather, self._busy_over.set, self._budget_s)
             await self._gather_unseen(schedule, gather_again)
             for experiment in self._plan.experiments:
                 if experiment.name in self._unconfirmed:

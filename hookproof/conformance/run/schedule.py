@@ -77,30 +77,30 @@ class ExperimentSchedule:
         return self._of(Sharing.CONFIRMED, Sharing.BESIDE)
 
     @property
-    def crowd(self) -> tuple[Experiment, ...]:
+    def busy(self) -> tuple[Experiment, ...]:
         """Those that never wait: until they have ended, everything is busy."""
         return tuple(each for each in self.experiments if each.busy)
 
     @property
-    def loud(self) -> tuple[Experiment, ...]:
-        """Those of the crowd that may broadcast."""
-        return tuple(each for each in self.crowd if self.sharing[each.name] is not Sharing.QUIET)
+    def senders(self) -> tuple[Experiment, ...]:
+        """Those of the busy ones that may broadcast."""
+        return tuple(each for each in self.busy if self.sharing[each.name] is not Sharing.QUIET)
 
     def goes_ahead(self, experiment: Experiment) -> bool:
-        """Whether it begins at once: so do the loud and the quiet ones, and those that generate,
+        """Whether it begins at once: so do busy and quiet ones, and those that generate,
         whose broadcasts are to be out before others create endpoints.
         """
-        return experiment in (*self.loud, *self.quiet) or experiment.generates
+        return experiment in (*self.senders, *self.quiet) or experiment.generates
 
-    def loud_before(self, experiment: Experiment) -> tuple[Experiment, ...]:
-        """The loud ones that go before it, in the same main project."""
+    def senders_before(self, experiment: Experiment) -> tuple[Experiment, ...]:
+        """The busy senders that go before it, in the same main project."""
         if self.goes_ahead(experiment):
             return ()
-        return self.loud_in(self.projects[experiment.name][0])
+        return self.senders_in(self.projects[experiment.name][0])
 
-    def loud_in(self, project: Project) -> tuple[Experiment, ...]:
-        """The loud ones that have this one as their main project."""
-        return tuple(each for each in self.loud if self.projects[each.name][0].id == project.id)
+    def senders_in(self, project: Project) -> tuple[Experiment, ...]:
+        """The busy senders that have this one as their main project."""
+        return tuple(each for each in self.senders if self.projects[each.name][0].id == project.id)
 
     @property
     def main_projects(self) -> tuple[Project, ...]:
@@ -109,7 +109,7 @@ class ExperimentSchedule:
 
     @property
     def late(self) -> tuple[tuple[Experiment, ...], ...]:
-        """What begins when the loud ones have ended: those of each profile side by side, the
+        """What begins when the busy senders have ended: those of each profile side by side, the
         lightest profile first.
         """
         by_profile = (
@@ -167,9 +167,9 @@ class ExperimentSchedule:
         def longest_s(experiments: Iterable[Experiment]) -> float:
             return max((usual_s[experiment.name] for experiment in experiments), default=0.0)
 
-        after = [each for each in self.at_once if self.loud_before(each)]
+        after = [each for each in self.at_once if self.senders_before(each)]
         after_s = max(longest_s(after), sum(map(longest_s, self.late)))
-        at_once_s = max(longest_s(self.at_once), longest_s(self.loud) + after_s)
+        at_once_s = max(longest_s(self.at_once), longest_s(self.senders) + after_s)
         alone_s = sum(usual_s[experiment.name] for experiment in self.last)
         return AROUND_S + at_once_s + alone_s
 
@@ -216,8 +216,8 @@ EARLY_S: Final = 2.0
 class Passages:
     """Lets broadcasts pass when they disturb nothing any more.
 
-    Those of the loud experiments never wait, nor do generated ones before others have begun, nor
-    the first broadcasts of the early ones. Those of most others wait for the first ones. Broadcasts
+    Those of the busy ones never wait, nor do generated ones before others have begun, nor the first
+    broadcasts of the early ones. Those of most others wait for the first ones. Broadcasts
     that have the `marker` of the run, so that their deliveries can be told from anything else, may
     pass before others. `interrupted` are the experiments that took too long. Belongs to one event
     loop.
@@ -231,7 +231,7 @@ class Passages:
 
         known = tuple(projects)
         self.interrupted: set[str] = set()
-        self._loud = {experiment.name for experiment in schedule.loud}
+        self._senders = {experiment.name for experiment in schedule.senders}
         self._generating = {each.name for each in schedule.experiments if each.generates}
         self._marker = marker
         self._first = sharing(Sharing.FIRST)
@@ -259,7 +259,7 @@ class Passages:
             await self._change.wait()
 
     def note_receivers(self, project: Project) -> None:
-        """Note that those begin there for whose endpoints the loud ones went first."""
+        """Note that those begin there for whose endpoints the busy senders went first."""
         self._receiving.add(project.id)
 
     def others_receive(self, project: Project) -> bool:
@@ -287,7 +287,7 @@ class Passages:
 
     def _are_in_the_way(self, name: str, project: str, body: bytes) -> bool:
         first, early = (names.get(project, set()) for names in (self._first, self._early))
-        if name in first | early | self._loud:
+        if name in first | early | self._senders:
             return False
         if name in self._generating and project not in self._receiving:
             return False
@@ -312,7 +312,7 @@ def _endpoints_per_broadcast(experiment: Experiment) -> float:
 
 # So many busy experiments load a target fully: those that may broadcast, for which many others
 # wait, and the rest. More would only delay those that mostly wait.
-LOUD_AT_ONCE: Final = 6
+SENDERS_AT_ONCE: Final = 6
 QUIET_AT_ONCE: Final = 1
 # The share of a run's time budget after which the others begin in any case: a target may be so slow
 # that the busy ones never end.
@@ -329,15 +329,15 @@ async def gather_in_order(
     schedule: ExperimentSchedule,
     passages: Passages,
     gather: Gather,
-    crowd_is_over: Callable[[], object],
+    busy_are_over: Callable[[], object],
     budget_s: float,
 ) -> None:
-    """Gather once for each experiment; `crowd_is_over` is called when none is busy any more.
+    """Gather once for each experiment; `busy_are_over` is called when none is busy any more.
 
     `budget_s` is what the whole run may take.
     """
     side_by_side = _SideBySide(schedule, passages, gather, busy_s=BUSY_SHARE * budget_s)
-    await side_by_side.gather_all(crowd_is_over)
+    await side_by_side.gather_all(busy_are_over)
     for experiment in schedule.last:
         await gather(experiment)
 
@@ -352,14 +352,14 @@ class _SideBySide:
         self._passages = passages
         self._gather = gather
         self._busy_s = busy_s
-        self._loud = asyncio.Semaphore(LOUD_AT_ONCE)
+        self._senders = asyncio.Semaphore(SENDERS_AT_ONCE)
         self._quiet = asyncio.Semaphore(QUIET_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def gather_all(self, crowd_is_over: Callable[[], object]) -> None:
-        async def note_end_of_crowd() -> None:
-            await self._ended(self._schedule.crowd)
-            crowd_is_over()
+    async def gather_all(self, busy_are_over: Callable[[], object]) -> None:
+        async def note_end_of_busy() -> None:
+            await self._ended(self._schedule.busy)
+            busy_are_over()
 
         # Where the run is cut, it waits until each experiment has ended its processes.
         async with asyncio.TaskGroup() as group:
@@ -372,7 +372,7 @@ class _SideBySide:
             others = (
                 *self._tasks.values(),
                 group.create_task(self._gather_late()),
-                group.create_task(note_end_of_crowd()),
+                group.create_task(note_end_of_busy()),
             )
             await asyncio.wait(others)
             for limit in limits:
@@ -380,7 +380,7 @@ class _SideBySide:
 
     async def _limit_holding(self, project: Project) -> None:
         """Let broadcasts in a project wait for those of others no longer than they may."""
-        await self._ended(self._schedule.loud_in(project), timeout_s=self._busy_s)
+        await self._ended(self._schedule.senders_in(project), timeout_s=self._busy_s)
         await asyncio.sleep(EARLY_S)
         self._passages.release_early(project)
         await asyncio.sleep(HELD_BACK_S - EARLY_S)
@@ -389,7 +389,7 @@ class _SideBySide:
     async def _begin(self, experiment: Experiment) -> None:
         if not self._schedule.goes_ahead(experiment):
             project = self._schedule.projects[experiment.name][0]
-            await self._ended(self._schedule.loud_before(experiment), timeout_s=self._busy_s)
+            await self._ended(self._schedule.senders_before(experiment), timeout_s=self._busy_s)
             await self._passages.others_passed(experiment.name, project)
             if experiment not in self._schedule.early:
                 self._passages.note_receivers(project)
@@ -400,7 +400,7 @@ class _SideBySide:
                 self._passages.release(experiment.name)
 
     async def _gather_late(self) -> None:
-        await self._ended(self._schedule.loud)
+        await self._ended(self._schedule.senders)
         for alike in self._schedule.late:
             async with asyncio.TaskGroup() as group:
                 for experiment in alike:
@@ -415,4 +415,4 @@ class _SideBySide:
     def _slot(self, experiment: Experiment) -> AbstractAsyncContextManager[None]:
         if not experiment.busy:
             return nullcontext()
-        return self._loud if experiment in self._schedule.loud else self._quiet
+        return self._senders if experiment in self._schedule.senders else self._quiet

@@ -13,6 +13,11 @@ from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan, Campaign
 from hookproof.conformance.mutants.catalogue import find_dialect, list_faults
 from hookproof.conformance.mutants.generated import GeneratedOrder, plan_generated
 from hookproof.conformance.mutants.hiding import measurement
+from hookproof.conformance.mutants.hiding.hiding_servers import (
+    Hiding,
+    HidingServer,
+    read_hiding_servers,
+)
 from hookproof.conformance.mutants.hiding.measurement import (
     HidingOutcome,
     Loss,
@@ -21,7 +26,6 @@ from hookproof.conformance.mutants.hiding.measurement import (
     record_losses,
     spoiled_servers,
 )
-from hookproof.conformance.mutants.hiding.spoilers import Hiding, Spoiler, read_spoilers
 from hookproof.conformance.mutants.reports.text import render_hiding, render_loss
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 from hookproof.spec.catalogue import Level, load_catalogue
@@ -43,8 +47,10 @@ SUCCESSES = {
 }
 
 
-def spoiler(name: str = "null_data", *, hides: str = "2.8-*", whole: bool = False) -> Spoiler:
-    return Spoiler(
+def hiding_server(
+    name: str = "null_data", *, hides: str = "2.8-*", whole: bool = False
+) -> HidingServer:
+    return HidingServer(
         name=name,
         deviations=("--fault", f"fault_of_{name}"),
         whole_operation=whole,
@@ -53,21 +59,21 @@ def spoiler(name: str = "null_data", *, hides: str = "2.8-*", whole: bool = Fals
 
 
 def loss(*lost: str, exercised: int = 100, whole: bool = False) -> Loss:
-    return Loss(spoiler=spoiler(whole=whole), lost=lost, exercised=exercised)
+    return Loss(server=hiding_server(whole=whole), lost=lost, exercised=exercised)
 
 
 def outcome(*losses: Loss) -> HidingOutcome:
     return HidingOutcome(losses=losses, duration_s=1.0, interrupted=False)
 
 
-def test_a_loss_is_named_by_a_pattern_of_its_spoiler_and_by_nothing_else() -> None:
+def test_a_loss_is_named_by_a_pattern_of_its_hiding_server_and_by_nothing_else() -> None:
     assert loss("2.8-1", "2.8-9").unnamed == ()
     assert loss("2.8-1", "4.3-2").unnamed == ("4.3-2",)
     assert not outcome(loss("4.3-2")).is_within_bounds
 
 
-def test_two_spoilers_together_may_hide_what_each_hides() -> None:
-    both = spoiler("one").together_with(spoiler("two", hides="4.3-*"))
+def test_two_hiding_servers_together_may_hide_what_each_hides() -> None:
+    both = hiding_server("one").together_with(hiding_server("two", hides="4.3-*"))
     assert both.name == "one+two"
     assert both.deviations == ("--fault", "fault_of_one", "--fault", "fault_of_two")
     assert both.may_hide("2.8-1")
@@ -83,12 +89,12 @@ def test_one_server_may_hide_less_than_15_percent_unless_a_whole_operation_fails
     assert outcome(loss(*lost, whole=True), *others).is_within_bounds
 
 
-def test_two_spoilers_together_may_hide_twice_as_much() -> None:
-    both = spoiler("one").together_with(spoiler("two"))
+def test_two_hiding_servers_together_may_hide_twice_as_much() -> None:
+    both = hiding_server("one").together_with(hiding_server("two"))
     lost = tuple(f"2.8-{number}" for number in range(30))
     others = [loss() for _ in range(9)]
-    assert outcome(Loss(spoiler=both, lost=lost[1:], exercised=100), *others).is_within_bounds
-    assert not outcome(Loss(spoiler=both, lost=lost, exercised=100), *others).is_within_bounds
+    assert outcome(Loss(server=both, lost=lost[1:], exercised=100), *others).is_within_bounds
+    assert not outcome(Loss(server=both, lost=lost, exercised=100), *others).is_within_bounds
 
 
 def test_less_than_5_percent_may_be_lost_on_average_unless_an_operation_fails() -> None:
@@ -107,15 +113,15 @@ def test_servers_that_were_picked_are_held_to_no_average() -> None:
 
 
 def test_an_error_of_hookproof_is_never_within_bounds() -> None:
-    broken = Loss(spoiler=spoiler(), lost=(), exercised=100, problems=("it broke",))
+    broken = Loss(server=hiding_server(), lost=(), exercised=100, problems=("it broke",))
     assert not outcome(broken).is_within_bounds
     assert "it broke" in "\n".join(render_loss(broken))
 
 
 def test_a_generated_fault_may_hide_a_little_and_need_not_name_it() -> None:
-    made = replace(spoiler(), generated=True)
+    made = replace(hiding_server(), generated=True)
     little, much = (
-        replace(loss(*map(str, range(count))), spoiler=made) for count in (4, MOST_OF_HUNDRED)
+        replace(loss(*map(str, range(count))), server=made) for count in (4, MOST_OF_HUNDRED)
     )
     assert outcome(little).is_within_bounds
     assert [line.split()[0] for line in render_loss(little)] == ["lost"]
@@ -156,7 +162,7 @@ class ScriptedServers:
 def test_a_server_that_hid_what_is_not_named_runs_again_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known, late, bad = (spoiler(name, hides="2.8-*") for name in ("known", "late", "bad"))
+    known, late, bad = (hiding_server(name, hides="2.8-*") for name in ("known", "late", "bad"))
     hides = {
         CLEAN: [set[str]()],
         "known": [{"2.8-1"}],
@@ -179,7 +185,7 @@ def test_a_server_that_hid_what_is_not_named_runs_again_alone(
     measured = measure_hiding(plan, (known, late, bad), told.append)
     assert ScriptedServers.ran == [[CLEAN], ["known", "late", "bad"], ["late"], ["bad"]]
     assert tuple(told) == measured.losses
-    assert {each.spoiler.name: (each.lost, each.unnamed) for each in told} == {
+    assert {each.server.name: (each.lost, each.unnamed) for each in told} == {
         "known": (("2.8-1",), ()),
         "late": (("2.8-1",), ()),
         "bad": (("1-1",), ("1-1",)),
@@ -196,23 +202,23 @@ def test_what_is_not_named_is_printed() -> None:
 def test_a_record_keeps_the_servers_that_did_not_run(tmp_path: Path) -> None:
     path = tmp_path / "lost.json"
     record_losses(outcome(loss("2.8-1")), path)
-    other = Loss(spoiler=spoiler("other"), lost=("4.3-2",), exercised=100)
+    other = Loss(server=hiding_server("other"), lost=("4.3-2",), exercised=100)
     record_losses(outcome(other), path)
     assert read_losses(path).lost == {"null_data": ["2.8-1"], "other": ["4.3-2"]}
 
 
-def test_a_file_of_spoilers_with_a_mistake_is_refused_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "spoilers.yaml"
-    path.write_text("spoilers:\n  a: {fault: x, hidden: []}\nfaults: {}\n", encoding="utf-8")
-    with pytest.raises(FileProblems, match=r"spoilers\.yaml:2.*hidden"):
-        read_spoilers(path)
+def test_a_file_of_hiding_servers_with_a_mistake_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "hiding_servers.yaml"
+    path.write_text("servers:\n  a: {fault: x, hidden: []}\nfaults: {}\n", encoding="utf-8")
+    with pytest.raises(FileProblems, match=r"servers\.yaml:2.*hidden"):
+        read_hiding_servers(path)
 
 
 def test_faults_of_the_catalogue_hide_what_the_file_says_and_others_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "spoilers.yaml"
+    path = tmp_path / "hiding_servers.yaml"
     hides = "[{because: nothing arrives, requirements: ['6-*']}]"
-    path.write_text(f"spoilers: {{}}\nfaults:\n  some: {hides}\n", encoding="utf-8")
-    known = read_spoilers(path)
+    path.write_text(f"servers: {{}}\nfaults:\n  some: {hides}\n", encoding="utf-8")
+    known = read_hiding_servers(path)
     assert known.of_fault("some").may_hide("6-1")
     assert not known.of_fault("other").may_hide("6-1")
     assert known.of_fault("other").deviations == ("--fault", "other")
@@ -221,14 +227,14 @@ def test_faults_of_the_catalogue_hide_what_the_file_says_and_others_nothing(tmp_
 def test_a_server_that_is_not_known_is_refused_in_one_line(tmp_path: Path) -> None:
     done = run_command(tmp_path, "mutants", "--hiding", "--fault", "no_such")
     assert (done.code, done.out) == (64, "")
-    assert done.err.startswith("hookproof mutants: no spoiler or fault is named no_such")
+    assert done.err.startswith("hookproof mutants: no hiding server or fault is named no_such")
     assert done.err.count("\n") == 1
 
 
-def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
-    known, lost = read_spoilers(), read_losses().lost
-    servers = {server.name: server for server in (*known.spoilers, *known.pairs)}
-    assert {server.name for server in known.spoilers} <= lost.keys()
+def test_every_hiding_server_is_recorded_and_every_recorded_loss_is_named() -> None:
+    known, lost = read_hiding_servers(), read_losses().lost
+    servers = {server.name: server for server in (*known.servers, *known.pairs)}
+    assert {server.name for server in known.servers} <= lost.keys()
     unnamed = {
         f"{name}: {requirement}"
         for name, requirements in lost.items()
@@ -241,12 +247,12 @@ def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
 
 def test_where_an_operation_always_fails_nothing_passes_that_is_about_its_effect() -> None:
     lost = read_losses().lost
-    for spoiler in read_spoilers().spoilers:
-        if spoiler.whole_operation:
-            operation = OPERATION.search(" ".join(spoiler.deviations))
+    for server in read_hiding_servers().servers:
+        if server.whole_operation:
+            operation = OPERATION.search(" ".join(server.deviations))
             assert operation is not None
-            judged = _stated_requirements_of(operation[1]) - set(lost[spoiler.name])
-            assert judged <= SUCCESSES[operation[1]], spoiler.name
+            judged = _stated_requirements_of(operation[1]) - set(lost[server.name])
+            assert judged <= SUCCESSES[operation[1]], server.name
 
 
 def test_what_every_fault_hides_is_recorded() -> None:
@@ -257,22 +263,22 @@ def test_what_every_fault_hides_is_recorded() -> None:
 
 
 def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
-    catalogue, known = load_catalogue(), read_spoilers()
+    catalogue, known = load_catalogue(), read_hiding_servers()
     assert known.faults.keys() <= _fault_names()
-    names = {spoiler.name for spoiler in known.spoilers}
+    names = {server.name for server in known.servers}
     assert all(each.one | each.other <= names for each in known.together)
-    alone = [hiding for item in (*known.spoilers, *known.faults.values()) for hiding in item.hides]
+    alone = [hiding for item in (*known.servers, *known.faults.values()) for hiding in item.hides]
     for hiding in (*alone, *known.together):
         for pattern in hiding.requirements:
             assert list(catalogue.select(pattern)), pattern
 
 
 def test_servers_that_leave_every_operation_alone_are_recorded_within_bounds() -> None:
-    record, known = read_losses(), read_spoilers()
-    servers = {server.name: server for server in (*known.spoilers, *known.pairs)}
+    record, known = read_losses(), read_hiding_servers()
+    servers = {server.name: server for server in (*known.servers, *known.pairs)}
     losses = tuple(
         Loss(
-            spoiler=servers.get(name, known.of_fault(name)),
+            server=servers.get(name, known.of_fault(name)),
             lost=tuple(lost),
             exercised=record.exercised,
         )
@@ -283,9 +289,9 @@ def test_servers_that_leave_every_operation_alone_are_recorded_within_bounds() -
     assert recorded.is_within_bounds, recorded.mean_share
 
 
-def test_no_spoiler_that_leaves_every_operation_alone_is_recorded_to_hide_a_third() -> None:
+def test_no_hiding_server_that_leaves_every_operation_alone_is_recorded_to_hide_a_third() -> None:
     record = read_losses()
-    whole = {spoiler.name for spoiler in read_spoilers().spoilers if spoiler.whole_operation}
+    whole = {server.name for server in read_hiding_servers().servers if server.whole_operation}
     shares = {
         name: len(lost) / record.exercised
         for name, lost in record.lost.items()

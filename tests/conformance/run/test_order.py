@@ -13,7 +13,7 @@ from hookproof.conformance.model.experiment_registry import Sharing
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.run import runner as runner_module
 from hookproof.conformance.run.runner import UNCONFIRMED
-from hookproof.conformance.run.schedule import LOUD_AT_ONCE
+from hookproof.conformance.run.schedule import SENDERS_AT_ONCE
 from tests.conformance.canned_evidence import CannedObservation, intake
 from tests.conformance.run.experiment_runner import lists, named, results, runner
 from tests.conformance.scripted_target import empty_page, stand_in
@@ -127,22 +127,22 @@ def test_others_wait_for_loud_ones_no_longer_than_a_share_of_the_time_budget() -
 
 
 def test_the_crowd_is_over_before_those_that_wait_have_ended() -> None:
-    crowd_is_over = threading.Event()
+    busy_are_over = threading.Event()
 
     async def busy(context: ExperimentContext) -> None:
         await context.trial("call").call("listSources", role="list")
 
     async def waiting(_context: ExperimentContext) -> None:
-        assert await asyncio.to_thread(crowd_is_over.wait, 60)
+        assert await asyncio.to_thread(busy_are_over.wait, 60)
 
     gathers = [named(each.__name__, each) for each in (busy, waiting)]
     with stand_in(empty_page) as url, runner(url, *gathers, busy=["busy"]) as run:
         run.open()
         run.begin(intake(lambda _: None))
-        run.wait_for_crowd()
+        run.wait_for_busy_ones()
         assert run.gathered("busy").ending is Ending.COMPLETE
         assert run.under_way() == ("waiting",)
-        crowd_is_over.set()
+        busy_are_over.set()
         assert run.gathered("waiting").ending is Ending.COMPLETE
 
 
@@ -157,7 +157,7 @@ def test_a_run_that_is_stopped_has_no_crowd() -> None:
         run.open()
         run.begin(intake(lambda _: None))
         run.stop("it was enough")
-        run.wait_for_crowd()
+        run.wait_for_busy_ones()
         assert run.gathered("endless").ending is Ending.CUT
 
 
@@ -317,7 +317,7 @@ def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them(
         nonlocal most_at_once
         running.add(context.experiment)
         most_at_once = max(most_at_once, len(running))
-        if len(running) == LOUD_AT_ONCE:
+        if len(running) == SENDERS_AT_ONCE:
             all_busy.set()
         await asyncio.wait_for(all_busy.wait(), 60)
         await asyncio.wait_for(another_began.wait(), 60)
@@ -327,11 +327,11 @@ def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them(
         await asyncio.wait_for(all_busy.wait(), 60)
         another_began.set()
 
-    names = [f"busy {number}" for number in range(2 * LOUD_AT_ONCE)]
+    names = [f"busy {number}" for number in range(2 * SENDERS_AT_ONCE)]
     experiments = [named(name, busy) for name in names]
     gathered, _, _ = results(*experiments, named("not busy", begin_beside), busy=names)
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
-    assert most_at_once == LOUD_AT_ONCE
+    assert most_at_once == SENDERS_AT_ONCE
 
 
 def test_a_run_that_is_cut_waits_until_every_experiment_has_ended() -> None:

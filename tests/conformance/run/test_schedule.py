@@ -95,8 +95,8 @@ def test_in_one_project_some_go_first_and_some_wait_for_all_others() -> None:
 def test_what_broadcasts_nothing_begins_before_the_other_busy_ones() -> None:
     plan = schedule(1, names="abce")
     assert names(plan.at_once) == ["a", "c", "e", "b"]
-    assert names(plan.crowd) == ["b", "e"]
-    assert names(plan.loud) == ["b"]
+    assert names(plan.busy) == ["b", "e"]
+    assert names(plan.senders) == ["b"]
 
 
 def test_the_early_ones_begin_after_the_loud_ones_before_all_others() -> None:
@@ -104,7 +104,7 @@ def test_the_early_ones_begin_after_the_loud_ones_before_all_others() -> None:
     assert (names(plan.early), names(plan.first)) == (["h"], ["a", "i"])
     assert names(plan.at_once) == ["h", "a", "i", "b"]
     assert not any(map(plan.goes_ahead, plan.early))
-    assert names(plan.loud_before(plan.early[0])) == ["b"]
+    assert names(plan.senders_before(plan.early[0])) == ["b"]
     assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "h", "i"]
     slow_early = {"a": 1.0, "b": 2.0, "h": 9.0, "i": 1.0}
     assert plan.expected_s(slow_early) == AROUND_S + 2.0 + 9.0
@@ -121,13 +121,13 @@ def test_late_ones_begin_by_profile_and_are_confirmed() -> None:
 
 def test_the_loud_ones_go_before_the_others_of_their_project() -> None:
     plan = schedule(1, names="abej")
-    before = {each.name: names(plan.loud_before(each)) for each in plan.experiments}
+    before = {each.name: names(plan.senders_before(each)) for each in plan.experiments}
     assert before == {"a": ["b"], "b": [], "e": [], "j": ["b"]}
     assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "j"]
     slow = {"a": 1.0, "b": 2.0, "e": 1.0, "j": 3.0}
     assert plan.expected_s(slow) == AROUND_S + 2.0 + 3.0
     for alone in (schedule(2, names="abj"), schedule(9, names="abj")):
-        assert not any(map(alone.loud_before, alone.experiments))
+        assert not any(map(alone.senders_before, alone.experiments))
 
 
 def test_an_experiment_that_has_its_project_for_itself_needs_no_confirmation() -> None:
@@ -141,7 +141,7 @@ def test_the_expected_time_grows_with_what_is_alone_and_follows_an_earlier_run()
     assert alone.expected_s({}) > together.expected_s({})
     assert alone.expected_s(dict.fromkeys("abcd", 1.0)) < together.expected_s({})
     slow = dict.fromkeys("abcd", 30.0)
-    # What is loud goes before, what has to be alone afterwards.
+    # What is busy and sends goes before, what has to be alone afterwards.
     assert alone.expected_s(slow) == together.expected_s(slow) + 30.0 + 30.0
     assert alone.expected_s(slow, sending_s=500.0) > 500.0
     late = schedule(1, names="abfg")

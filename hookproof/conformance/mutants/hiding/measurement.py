@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Final
 
 from hookproof.conformance.mutants.campaign import CLEAN, CLEAN_DIFFERENCE, CampaignPlan
-from hookproof.conformance.mutants.hiding.spoilers import Spoiler, read_spoilers
+from hookproof.conformance.mutants.hiding.hiding_servers import HidingServer, read_hiding_servers
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import WorkerPool
@@ -32,7 +32,7 @@ class Loss:
     `problems` are errors of hookproof itself.
     """
 
-    spoiler: Spoiler
+    server: HidingServer
     lost: tuple[str, ...]
     exercised: int
     problems: tuple[str, ...] = ()
@@ -43,15 +43,15 @@ class Loss:
 
     @property
     def unnamed(self) -> tuple[str, ...]:
-        """What was lost without a reason in `spoilers.yaml`."""
-        if self.spoiler.generated:
+        """What was lost without a reason in `hiding_servers.yaml`."""
+        if self.server.generated:
             return ()
-        return tuple(name for name in self.lost if not self.spoiler.may_hide(name))
+        return tuple(name for name in self.lost if not self.server.may_hide(name))
 
     @property
     def is_too_much(self) -> bool:
-        most_share = MOST_SHARE * self.spoiler.faults
-        return self.share >= most_share and not self.spoiler.whole_operation
+        most_share = MOST_SHARE * self.server.faults
+        return self.share >= most_share and not self.server.whole_operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class HidingOutcome:
     @property
     def mean_share(self) -> float:
         """The average of the servers on which every operation succeeds."""
-        shares = [loss.share for loss in self.losses if not loss.spoiler.whole_operation]
+        shares = [loss.share for loss in self.losses if not loss.server.whole_operation]
         return fmean(shares) if shares else 0.0
 
     @property
@@ -78,17 +78,17 @@ class HidingOutcome:
         return not bad and (self.picked or self.mean_share < MEAN_SHARE)
 
 
-def spoiled_servers(plan: CampaignPlan, patterns: Sequence[str]) -> tuple[Spoiler, ...]:
-    """Every spoiler, every two of them, and every fault of the first dialect, as patterns select;
-    of a plan with generated faults, these alone.
+def spoiled_servers(plan: CampaignPlan, patterns: Sequence[str]) -> tuple[HidingServer, ...]:
+    """Every hiding server, every two in one, and every fault of the first dialect, as patterns
+    select; of a plan with generated faults, these alone.
 
     Raises CommandError if that is nothing, and FileProblems.
     """
-    known = read_spoilers()
+    known = read_hiding_servers()
     dialect = plan.dialects[0].name
     if plan.generated:
         return tuple(
-            Spoiler(name=fault.name, deviations=fault.deviations, generated=True)
+            HidingServer(name=fault.name, deviations=fault.deviations, generated=True)
             for fault in plan.faults[dialect]
         )
     faults = tuple(
@@ -98,19 +98,19 @@ def spoiled_servers(plan: CampaignPlan, patterns: Sequence[str]) -> tuple[Spoile
     )
     servers = tuple(
         server
-        for server in (*known.spoilers, *known.pairs, *faults)
+        for server in (*known.servers, *known.pairs, *faults)
         if not patterns or any(fnmatchcase(server.name, pattern) for pattern in patterns)
     )
     if not servers:
         raise CommandError(
-            f"no spoiler or fault is named {' or '.join(patterns)}; spoilers.yaml and"
+            f"no hiding server or fault is named {' or '.join(patterns)}; hiding_servers.yaml and"
             " `hookproof serve --list-faults` name all"
         )
     return servers
 
 
 def measure_hiding(
-    plan: CampaignPlan, spoilers: Sequence[Spoiler], on_loss: Callable[[Loss], None]
+    plan: CampaignPlan, servers: Sequence[HidingServer], on_loss: Callable[[Loss], None]
 ) -> HidingOutcome:
     """Run the clean server, then each spoiled one; an interrupt ends it with what ran until then.
 
@@ -123,14 +123,14 @@ def measure_hiding(
     doubtful: list[Loss] = []
     with WorkerPool(plan.settings.jobs, lambda _outcome: None) as pool:
         (clean,) = pool.run_all({_subject(CLEAN, plan): _order(plan, ())})
-        by_name = {spoiler.name: spoiler for spoiler in spoilers}
+        by_name = {server.name: server for server in servers}
         orders = {
-            _subject(spoiler.name, plan): _order(plan, spoiler.deviations) for spoiler in spoilers
+            _subject(server.name, plan): _order(plan, server.deviations) for server in servers
         }
         for outcome in pool.run_all(orders):
             exercised = clean.result.exercised
             loss = Loss(
-                spoiler=by_name[outcome.name],
+                server=by_name[outcome.name],
                 lost=tuple(sorted(exercised - outcome.result.exercised)),
                 exercised=len(exercised),
                 problems=outcome.result.problems,
@@ -141,8 +141,8 @@ def measure_hiding(
             losses.append(loss)
             on_loss(loss)
         for loss in doubtful:
-            subject = _subject(loss.spoiler.name, plan)
-            (again,) = pool.run_all({subject: _order(plan, loss.spoiler.deviations)})
+            subject = _subject(loss.server.name, plan)
+            (again,) = pool.run_all({subject: _order(plan, loss.server.deviations)})
             lost = (name for name in loss.lost if name not in again.result.exercised)
             losses.append(replace(loss, lost=tuple(lost)))
             on_loss(losses[-1])
@@ -184,7 +184,7 @@ def record_losses(outcome: HidingOutcome, path: Path = RECORDED) -> None:
     if not outcome.losses:
         return
     known = read_losses(path).lost if path.is_file() else {}
-    new = {loss.spoiler.name: loss.lost for loss in outcome.losses}
+    new = {loss.server.name: loss.lost for loss in outcome.losses}
     content = {
         "format": FORMAT,
         "exercised": outcome.losses[0].exercised,

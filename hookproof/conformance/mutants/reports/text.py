@@ -106,10 +106,10 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 def render_loss(loss: Loss) -> Iterator[str]:
     """One server, with what it hid for no known reason."""
-    named = "lost" if loss.spoiler.generated else "named"
+    named = "lost" if loss.server.generated else "named"
     word = "broke" if loss.problems else "UNNAMED" if loss.unnamed else named
     yield (
-        f"{word:8}{len(loss.lost):4} of {loss.exercised} ({loss.share:.0%})  {loss.spoiler.name}"
+        f"{word:8}{len(loss.lost):4} of {loss.exercised} ({loss.share:.0%})  {loss.server.name}"
         f"{'  TOO MUCH' if loss.is_too_much else ''}"
     )
     yield from (f"        {problem}" for problem in loss.problems)

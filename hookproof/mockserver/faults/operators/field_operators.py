@@ -12,6 +12,10 @@ from hookproof.mockserver.faults.operators.altered_fields import (
     change_at,
     everywhere_within,
 )
+from hookproof.mockserver.faults.operators.distinguishing_values import (
+    is_changed_in_sources,
+    telling_values,
+)
 from hookproof.mockserver.faults.operators.laws import violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
@@ -26,7 +30,6 @@ from hookproof.mockserver.faults.operators.place import (
     PlaceKind,
     ValueKind,
 )
-from hookproof.mockserver.faults.operators.telling import is_changed_in_sources, telling_values
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
 
+from hookproof.mockserver.faults.operators.allowed import why_allowed
 from hookproof.mockserver.faults.operators.delivery_places import places_of_deliveries
 from hookproof.mockserver.faults.operators.kinds import (
     filters,
@@ -30,7 +31,6 @@ from hookproof.mockserver.faults.operators.kinds.deliveries import (
 from hookproof.mockserver.faults.operators.operator import AT, GeneratedFault, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Place
 from hookproof.mockserver.faults.operators.places import places_of
-from hookproof.mockserver.faults.operators.unsaid import why_allowed
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 

@@ -9,6 +9,10 @@ from functools import cache
 from typing import Any, Final
 
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change
+from hookproof.mockserver.faults.operators.distinguishing_values import (
+    is_changed_in_sources,
+    telling_texts,
+)
 from hookproof.mockserver.faults.operators.place import (
     ENVELOPE,
     PAGINATION,
@@ -17,7 +21,6 @@ from hookproof.mockserver.faults.operators.place import (
     PlaceKind,
     ValueKind,
 )
-from hookproof.mockserver.faults.operators.telling import is_changed_in_sources, telling_texts
 from hookproof.spec.about import Use
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.dialect.model import Dialect

@@ -11,6 +11,7 @@ from hookproof.mockserver.faults.operators.altered_fields import (
     alter_place,
     change_at,
 )
+from hookproof.mockserver.faults.operators.distinguishing_values import is_changed_in_sources
 from hookproof.mockserver.faults.operators.field_operators import (
     changes_kind,
     field_defect,
@@ -35,7 +36,6 @@ from hookproof.mockserver.faults.operators.place import (
     ValueKind,
 )
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
-from hookproof.mockserver.faults.operators.telling import is_changed_in_sources
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
     CREATIONS,

@@ -1,4 +1,4 @@
-"""The spoilers of `spoilers.yaml`, and what each may hide."""
+"""The hiding servers of `hiding_servers.yaml`, and what each may hide."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import msgspec
 
 from hookproof.spec.strict_yaml.reader import read_yaml
 
-SPOILERS: Final = Path(__file__).parent / "spoilers.yaml"
+HIDING_SERVERS: Final = Path(__file__).parent / "hiding_servers.yaml"
 
 
 class Hiding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,20 +22,20 @@ class Hiding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class HidingTogether(Hiding, frozen=True, kw_only=True):
-    """What a spoiler named in `one` hides with one in `other`, and neither does alone."""
+    """What a server named in `one` hides together with one in `other`, and neither does alone."""
 
     one: frozenset[str]
     other: frozenset[str]
 
-    def is_about(self, first: "Spoiler", second: "Spoiler") -> bool:
+    def is_about(self, first: "HidingServer", second: "HidingServer") -> bool:
         names = (first.name, second.name)
         return any(
             one in self.one and other in self.other for one, other in (names, reversed(names))
         )
 
 
-class _WrittenSpoiler(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A spoiler as the file has it: a fault or a variant."""
+class _WrittenServer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A hiding server as the file has it: a fault or a variant."""
 
     fault: str = ""
     variant: str = ""
@@ -44,11 +44,11 @@ class _WrittenSpoiler(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if bool(self.fault) == bool(self.variant):
-            raise ValueError("a spoiler is a fault or a variant")
+            raise ValueError("a hiding server is a fault or a variant")
 
-    def named(self, name: str) -> "Spoiler":
+    def named(self, name: str) -> "HidingServer":
         kind, deviation = ("fault", self.fault) if self.fault else ("variant", self.variant)
-        return Spoiler(
+        return HidingServer(
             name=name,
             deviations=(f"--{kind}", deviation),
             whole_operation=self.whole_operation,
@@ -56,15 +56,15 @@ class _WrittenSpoiler(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         )
 
 
-class _WrittenSpoilers(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    spoilers: dict[str, _WrittenSpoiler]
+class _WrittenFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    servers: dict[str, _WrittenServer]
     together: tuple[HidingTogether, ...] = ()
     faults: dict[str, tuple[Hiding, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoiler:
-    """One or two spoilers at once, with `deviations` as words of the server's command line.
+class HidingServer:
+    """A hiding server, or two in one, with `deviations` as words of the server's command line.
 
     `whole_operation` is whether an operation never succeeds, so that everything about it is lost.
     What a server with `generated` faults hides is measured, and named nowhere.
@@ -88,9 +88,9 @@ class Spoiler:
             for pattern in hiding.requirements
         )
 
-    def together_with(self, other: "Spoiler", hides: Iterable[Hiding] = ()) -> "Spoiler":
+    def together_with(self, other: "HidingServer", hides: Iterable[Hiding] = ()) -> "HidingServer":
         """Both at once; they may also hide what is given."""
-        return Spoiler(
+        return HidingServer(
             name=f"{self.name}+{other.name}",
             deviations=(*self.deviations, *other.deviations),
             whole_operation=self.whole_operation or other.whole_operation,
@@ -99,38 +99,38 @@ class Spoiler:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSpoilers:
-    """The spoilers in the order of the file, what two hide together, and faults of the catalogue
+class KnownHidingServers:
+    """The servers in the order of the file, what two hide together, and faults of the catalogue
     that hide something, by name.
     """
 
-    spoilers: tuple[Spoiler, ...]
+    servers: tuple[HidingServer, ...]
     together: tuple[HidingTogether, ...]
-    faults: Mapping[str, Spoiler]
+    faults: Mapping[str, HidingServer]
 
     @property
-    def pairs(self) -> tuple[Spoiler, ...]:
-        """Every two of the spoilers together."""
+    def pairs(self) -> tuple[HidingServer, ...]:
+        """Every two of the servers in one."""
         return tuple(
             first.together_with(
                 second, [each for each in self.together if each.is_about(first, second)]
             )
-            for first, second in combinations(self.spoilers, 2)
+            for first, second in combinations(self.servers, 2)
         )
 
-    def of_fault(self, name: str) -> Spoiler:
-        return self.faults.get(name) or _WrittenSpoiler(fault=name).named(name)
+    def of_fault(self, name: str) -> HidingServer:
+        return self.faults.get(name) or _WrittenServer(fault=name).named(name)
 
 
-def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
+def read_hiding_servers(path: Path = HIDING_SERVERS) -> KnownHidingServers:
     """What the file says; raises FileProblems."""
-    content = read_yaml(path, msgspec.json.schema(_WrittenSpoilers))
-    written = msgspec.convert(content, _WrittenSpoilers)
-    return KnownSpoilers(
-        spoilers=tuple(each.named(name) for name, each in written.spoilers.items()),
+    content = read_yaml(path, msgspec.json.schema(_WrittenFile))
+    written = msgspec.convert(content, _WrittenFile)
+    return KnownHidingServers(
+        servers=tuple(each.named(name) for name, each in written.servers.items()),
         together=written.together,
         faults={
-            name: _WrittenSpoiler(fault=name, hides=hides).named(name)
+            name: _WrittenServer(fault=name, hides=hides).named(name)
             for name, hides in written.faults.items()
         },
     )
