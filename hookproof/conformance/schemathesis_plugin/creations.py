@@ -19,11 +19,12 @@ TOGETHER: Final = (
     ("http_timeout", "rate_limit", "rate_limit_duration"),
     ("name", "description", "secret"),
 )
-# None of these may be created (section 2.3).
-PLAIN_URLS: Final = (
+# None of these is an https URL (section 2.3).
+REFUSED_URLS: Final = (
     "http://localhost/hooks",
     "http://plain.invalid/hooks?to=https://host.invalid/",
     "http://plain.invalid/hooks",
+    "ftp://plain.invalid/hooks",
 )
 # More characters than a column of many databases holds; `url` and its like end in a path.
 LONG: Final = "x" * 66_000
@@ -71,7 +72,7 @@ def telling_bodies(bodies: RequestBodies) -> Iterator[Mapping[str, Any]]:
         names = TOGETHER[turn % len(TOGETHER)]
         yield bodies.quiet_endpoint(**{name: value(name) for name in names})
         yield bodies.quiet_endpoint(owner_id=owner)
-        yield bodies.quiet_endpoint(url=PLAIN_URLS[turn % len(PLAIN_URLS)])
+        yield bodies.quiet_endpoint(url=REFUSED_URLS[turn % len(REFUSED_URLS)])
         yield bodies.quiet_endpoint(owner_id=owner)
         name = LONG_FIELDS[turn % len(LONG_FIELDS)]
         yield bodies.quiet_endpoint(**{name: value(name) + LONG})

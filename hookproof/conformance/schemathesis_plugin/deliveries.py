@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hookproof.conformance.checks.broadcast_reach import reaches
 from hookproof.conformance.experiments.support.created_endpoints import shown_secret
@@ -53,13 +53,15 @@ from hookproof.spec.dialect.vocabulary import Excess
 
 EXPERIMENT: Final = "schemathesis"
 MARKER: Final = "marker"
+# The kind of endpoint that shows how the simple format is signed.
+SIMPLE: Final = "simple"
 # The kind of endpoint that takes an event only when it comes again.
 FAILS_AT_FIRST: Final = "fails at first"
 # What stands for a secret that this module makes.
 GIVEN: Final = object()
 # The kinds of endpoints that listen: the settings of each, and what follows the token in its URL.
 KINDS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
-    "simple": ({"advanced_signatures": False, "secret": GIVEN}, ""),
+    SIMPLE: ({"advanced_signatures": False, "secret": GIVEN}, ""),
     "advanced": ({"advanced_signatures": True, "secret": GIVEN}, ""),
     FORMAT_NOT_GIVEN: ({"secret": GIVEN}, ""),
     "simple, secret made by the service": ({"advanced_signatures": False}, ""),
@@ -96,6 +98,9 @@ MOST_INCOMPLETE: Final = 12
 EARLIER_S: Final = 1.0
 # The most observations that no check has asked for.
 MOST_KEPT: Final = 100
+
+
+Delivered = TypeVar("Delivered", bound=DeliveryObservation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,8 +330,7 @@ class Deliveries:
             each for each in self._listeners.values() if each.destination.token in received.requests
         ]
         latest = self._window[-JUDGED_TOGETHER:]
-        signed = self._observation(SigningFormats, listeners, latest, received)
-        yield signed.examined(self._dialect)
+        yield self._signed(listeners, latest, received)
         for kind in (PayloadBroadcasts, FanOut):
             yield self._observation(kind, listeners, latest, received)
         incomplete: set[Event] = set()
@@ -343,6 +347,28 @@ class Deliveries:
                 yield self._observation(BroadcastFlood, [listener], decided, received)
         kept = [each for each in self._window[:-JUDGED_TOGETHER] if each.event in incomplete]
         self._window = [*kept[-MOST_INCOMPLETE:], *latest]
+
+    def _signed(
+        self, listeners: Sequence[Listener], broadcasts: Sequence[Broadcast], received: Received
+    ) -> Observation:
+        """How these were signed. Those that were given no format count only where the simple one
+        verifies where it was given, and nothing is signed by the secret of another endpoint: else
+        it is not the format that is wrong.
+        """
+        signed = self._observation(SigningFormats, listeners, broadcasts, received)
+        examined = signed.examined(self._dialect)
+        control = self._listeners.get(SIMPLE)
+        simple = [
+            each.verified
+            for each in examined.signatures
+            if control is not None and each.token == control.destination.token
+        ]
+        others = [each for each in examined.signatures if not each.verified and each.known_secrets]
+        if any(simple) and not others:
+            return examined
+        given = [each for each in listeners if "advanced_signatures" in each.destination.settings]
+        again = self._observation(SigningFormats, given, broadcasts, received)
+        return again.examined(self._dialect)
 
     def _is_decided(self, broadcast: Broadcast, listener: Listener, received: Received) -> bool:
         """Whether an event has arrived at a listener, or is lost there: it was given its time, and
@@ -371,11 +397,11 @@ class Deliveries:
 
     def _observation(
         self,
-        kind: type[DeliveryObservation],
+        kind: type[Delivered],
         listeners: Sequence[Listener],
         broadcasts: Sequence[Broadcast],
         received: Received,
-    ) -> Observation:
+    ) -> Delivered:
         exchanges = [
             *(each.creation for each in listeners),
             *(each.exchange for each in broadcasts),

@@ -26,6 +26,8 @@ EXPERIMENT: Final = "schemathesis"
 FLAGS: Final = ("has_next_page", "has_prev_page")
 # The most pages of a walk.
 LONGEST: Final = 12
+# A size of pages that every service takes, where none is known.
+CERTAIN: Final = 10
 # Of so many requests for a list the first one stays as it was generated.
 AS_GENERATED: Final = 4
 
@@ -116,12 +118,14 @@ class Walks:
         if listed is None:
             return Walk({})
         filters = filters_for(self.dialect, operation_id, listed)
+        sizes = [size for size in self.dialect.paging.maximum_per_page.allowed if size is not None]
+        largest = min(sizes, default=CERTAIN)
         plain = [Walk({}, terms) for terms, _ in filters]
         ascending = [
-            Walk({"perPage": max(1, ceil(matches / 2)), "sort": "ASC"}, terms)
+            Walk({"perPage": max(1, min(ceil(matches / 2), largest)), "sort": "ASC"}, terms)
             for terms, matches in filters
         ]
-        pages = [Walk(query) for query in queries_for(len(listed))]
+        pages = [Walk(query) for query in queries_for(len(listed), largest)]
         rounds = zip_longest(plain[::2], plain[1::2], pages, ascending)
         planned = [walk for each in rounds for walk in each if walk is not None]
         return planned[self._walked[operation_id] % len(planned)]
@@ -163,12 +167,13 @@ def filters_for(
     return [each[1:] for each in sorted(ranked, key=lambda each: each[0])]
 
 
-def queries_for(total: int) -> tuple[Mapping[str, Any], ...]:
-    """What a list of so many resources is asked for in turn: in three pages at first, since each
-    step takes a request of Schemathesis.
+def queries_for(total: int, largest: int) -> tuple[Mapping[str, Any], ...]:
+    """What a list of so many resources is asked for in turn, in pages of at most `largest`: in
+    three of them at first, and on a full one, since each page takes a request of Schemathesis.
     """
     return (
-        {"perPage": max(2, ceil(total / 3)), "sort": "ASC"},
+        {"perPage": max(2, min(ceil(total / 3), largest)), "sort": "ASC"},
+        {"perPage": max(1, min(total, largest))},
         {"perPage": 1},
         {"perPage": 2},
         {"perPage": 1, "sort": "DESC"},
