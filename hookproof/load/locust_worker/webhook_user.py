@@ -63,6 +63,10 @@ class WebhookUser(ApiUser):
         self.access = self._work.access
         super().__init__(environment)
         self._number = self._sender.next_user()
+        shape = environment.shape_class
+        self._shape = shape if isinstance(shape, ArrivalShape) else None
+        self._is_paced = type(self).wait_time is WebhookUser.wait_time
+        self._beginning = msgspec.json.encode({"event_type": self.event_type})[:-1]
         self._began_at = 0.0
         self._slot: float | None = None
         self._due: float | None = None
@@ -97,8 +101,11 @@ class WebhookUser(ApiUser):
         intended_at = self._turn()
         plan, number = self._work.plan, self._sender.next_number()
         shown_at = intended_at if self._work.shares_clock else 0.0
+        beginning = self._beginning
+        if fields:
+            beginning = msgspec.json.encode({"event_type": self.event_type, **fields})[:-1]
         body = body_of_broadcast(
-            msgspec.json.encode({"event_type": self.event_type, **fields})[:-1],
+            beginning,
             plan.run,
             number,
             plan.data(number, shown_at)
@@ -184,10 +191,9 @@ class WebhookUser(ApiUser):
         """When the next request is due after that of a slot, or when a share of the usual time has
         passed; raises StopUser if the shape of the test asks for no more.
         """
-        shape = self.environment.shape_class
-        if not isinstance(shape, ArrivalShape):
+        if self._shape is None:
             return slot + share / self.rate
-        due_s = shape.slot_after(slot - self._began_at, share)
+        due_s = self._shape.slot_after(slot - self._began_at, share)
         if math.isinf(due_s):
             raise StopUser
         return self._began_at + due_s
@@ -196,8 +202,7 @@ class WebhookUser(ApiUser):
         """Wait as the target asks, and return when this request was due, in Unix seconds; raises
         StopUser if no more are to be sent.
         """
-        paced = type(self).wait_time is WebhookUser.wait_time
-        if paced and self._slot is None:
+        if self._is_paced and self._slot is None:
             self._began_at = time.time()
             self._due = self._slot = self._slot_after(self._began_at, self._number * SPREAD % 1)
             gevent.sleep(max(0.0, self._slot - time.time()))  # paces the load
