@@ -159,7 +159,7 @@ OF_VERSIONS := tests/conformance/generation tests/conformance/schemathesis_plugi
 versions: ## Try the oldest and the newest Schemathesis, Hypothesis and pytest that are allowed
 	for each in oldest newest; do \
 	    python3 -m venv build/$$each && \
-	    build/$$each/bin/pip install --quiet --disable-pip-version-check --upgrade --editable '.[load]' \
+	    build/$$each/bin/pip install --quiet --disable-pip-version-check --upgrade --editable '.[all]' \
 	        pytest-timeout `test $$each = newest || echo "$(OLDEST)"` && \
 	    build/$$each/bin/python -m pytest $(OF_VERSIONS) || exit 1; \
 	done

@@ -63,7 +63,8 @@ def _a_test_is_short_or_recorded(request: pytest.FixtureRequest) -> Iterator[Non
     yield
     took_s = _of_a_processor_s() - began_s
     is_free = (
-        request.node.get_closest_marker("long")
+        not request.config.pluginmanager.hasplugin("xdist")  # `make versions`, of others' speed
+        or request.node.get_closest_marker("long")
         or function_name(request.node.nodeid) in ALWAYS
         or len(sys.modules) - modules >= MODULES_OF_A_LIBRARY
     )

@@ -55,7 +55,7 @@ def test_a_test_that_is_not_named_may_not_use_a_processor_for_long(
     pytester.makepyfile(test_some=BUSY + IMPORTS_A_LIBRARY)
     recorded = pytester.makefile(".txt", "test_some.py::test_a")
     monkeypatch.setattr(long_tests, "RECORDED", recorded)
-    result = pytester.runpytest_inprocess("-p", "tests.long_tests")
+    result = pytester.runpytest_inprocess("-p", "xdist", "-p", "tests.long_tests")
     result.assert_outcomes(passed=3, errors=1)
     result.stdout.fnmatch_lines("*`make record-long-tests` names it*")
 
