@@ -15,7 +15,7 @@ from hookproof.spec.dialect.model import Dialect
 AS_GENERATED: Final = 2
 # Fields that are given together; a service that lacks one refuses no more than these.
 TOGETHER: Final = (
-    ("slack_webhook_url", "support_email"),
+    ("slack_webhook_url", "support_email", "description"),
     ("http_timeout", "rate_limit", "rate_limit_duration"),
     ("name", "description", "secret"),
 )
@@ -68,11 +68,16 @@ def telling_bodies(bodies: RequestBodies) -> Iterator[Mapping[str, Any]]:
     """
     owner = bodies.word("owner")
     value = bodies.endpoint_value
+
+    def of_owner() -> Mapping[str, Any]:
+        texts = {name: value(name) for name in ("name", "description")}
+        return bodies.quiet_endpoint(owner_id=owner, **texts)
+
     for turn in count():
         names = TOGETHER[turn % len(TOGETHER)]
         yield bodies.quiet_endpoint(**{name: value(name) for name in names})
-        yield bodies.quiet_endpoint(owner_id=owner)
+        yield of_owner()
         yield bodies.quiet_endpoint(url=REFUSED_URLS[turn % len(REFUSED_URLS)])
-        yield bodies.quiet_endpoint(owner_id=owner)
+        yield of_owner()
         name = LONG_FIELDS[turn % len(LONG_FIELDS)]
-        yield bodies.quiet_endpoint(**{name: value(name) + LONG})
+        yield {**of_owner(), name: value(name) + LONG}

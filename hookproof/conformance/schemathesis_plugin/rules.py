@@ -212,9 +212,11 @@ class Rules:
         """
         known = self._known.get(kind, [])
         self._asked += 1
+        if is_linked and given in known:
+            return given
         if self._asked % (2 * UNKNOWN_IN) == 0 and self.other is not None and not changes:
             return self.other.next_uid(kind) or given
-        if not known or (is_linked and given in known) or self._asked % UNKNOWN_IN == 0:
+        if not known or self._asked % UNKNOWN_IN == 0:
             return given
         self._turn += 1
         return known[self._turn % len(known)]

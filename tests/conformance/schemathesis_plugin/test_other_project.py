@@ -56,6 +56,18 @@ def test_its_resources_are_asked_for_and_not_changed() -> None:
     assert {*changed} == {"given"}
 
 
+def test_what_is_linked_to_its_creation_is_asked_for() -> None:
+    other = OtherProject(OTHER, DIALECT)
+    other.find(send)
+    rules = Rules(DIALECT, Project(id="p1", api_key="key-of-p1"), None, other)
+    created = exchange(data={"uid": "e1", "project_id": "p1"})
+    rules.violations("1", created, is_valid=True)
+    asked = [
+        rules.known_identifier(Kind.ENDPOINT, "e1", is_linked=True) for _ in range(4 * UNKNOWN_IN)
+    ]
+    assert {*asked} == {"e1"}
+
+
 def test_one_that_shows_them_there_is_found() -> None:
     shown = exchange("sweep", "getEndpoint", data={"uid": "e2", "project_id": "p2"}, status=200)
     rules = Rules(DIALECT, Project(id="p1", api_key="key-of-p1"))
