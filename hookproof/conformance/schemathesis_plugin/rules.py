@@ -206,9 +206,9 @@ class Rules:
         self, kind: Kind, given: str, *, is_linked: bool = False, changes: bool = False
     ) -> str:
         """The identifier to ask for in place of a generated one: in four of five cases one that the
-        service has shown, each in its turn. One that is linked to an earlier answer stays if the
-        service has shown it. In every tenth case it is one of another project, unless the request
-        `changes` the resource.
+        service has shown, each in its turn or the latest. One that is linked to an earlier answer
+        stays if the service has shown it. In every tenth case it is one of another project, unless
+        the request `changes` the resource.
         """
         known = self._known.get(kind, [])
         self._asked += 1
@@ -219,7 +219,8 @@ class Rules:
         if not known or self._asked % UNKNOWN_IN == 0:
             return given
         self._turn += 1
-        return known[self._turn % len(known)]
+        # What was shown last is unlikely to have been changed by a request that tells nothing.
+        return known[-1] if self._turn % 2 and not changes else known[self._turn % len(known)]
 
     def _learn_identifiers(self, exchange: Exchange) -> None:
         for resource in resources(exchange):
