@@ -355,14 +355,17 @@ class Runner:
 
         async def gather(experiment: Experiment, /, *, beside: bool = False) -> None:
             test = self._doubt_about(experiment, schedule, passages) if beside else None
-            await self._gather_and_tidy(experiment, context(experiment, ""), intake, watch, test)
+            own = context(experiment, "")
+            await self._gather(experiment, own, intake, watch, test)
+            await self._tidy(experiment.name, own)
 
         async def gather_again(
             experiment: Experiment, attempt: str, test: DoubtTest | None = None
         ) -> None:
             await self._note_late_arrivals(experiment.name, environment.receiver)
-            again = context(experiment, attempt)
-            await self._gather_and_tidy(experiment, again, intake, watch, test)
+            own = context(experiment, attempt)
+            await self._gather(experiment, own, intake, watch, test)
+            await self._tidy(experiment.name, own)
 
         async with AsyncExitStack() as stack:
             for each in shared.values():
@@ -435,22 +438,13 @@ class Runner:
             failure = error_line(error)
         self._follow_up_error.set_result(failure)
 
-    async def _gather_and_tidy(
-        self,
-        experiment: Experiment,
-        context: ExperimentContext,
-        intake: Intake,
-        watch: TargetWatch,
-        doubtful: DoubtTest | None = None,
-    ) -> None:
-        """Gather its evidence; others in its project then broadcast to its endpoints no more, where
-        a hook removes them.
+    async def _tidy(self, name: str, context: ExperimentContext) -> None:
+        """Let others in the project of an experiment that is over broadcast to its endpoints no
+        more, where a hook removes them. What arrives late of one that is to be gathered again tells
+        how long to wait then.
         """
-        await self._gather(experiment, context, intake, watch, doubtful)
-        if context.shared_broadcasts is not None:
-            removing = self.endpoints.remove_active(
-                experiment.name, context.provision, self.hook_failures
-            )
+        if context.shared_broadcasts is not None and name not in self._unconfirmed:
+            removing = self.endpoints.remove_active(name, context.provision, self.hook_failures)
             await to_its_end(removing)
 
     async def _gather(

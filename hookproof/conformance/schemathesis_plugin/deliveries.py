@@ -304,8 +304,6 @@ class Deliveries:
         def has_come_again(requests: Requests) -> bool:
             return len(self._of_event(requests, broadcast)) > 1
 
-        again = self._listeners.get(FAILS_AT_FIRST) if self._failures_left else None
-        self._failures_left -= again is not None
         began = time.monotonic()
         patience_s = self.target.budgets.delivery_s
         conditions = {
@@ -314,8 +312,12 @@ class Deliveries:
             else _anything
             for each in listeners
         }
-        if again is not None and again.destination.token in broadcast.tokens:
-            conditions[again.destination.token] = has_come_again
+        again = self._listeners.get(FAILS_AT_FIRST)
+        with self._lock:
+            if again is not None and again.destination.token in broadcast.tokens:
+                if self._failures_left:
+                    conditions[again.destination.token] = has_come_again
+                self._failures_left = max(0, self._failures_left - 1)
         received = receiver.wait_for(
             conditions,
             timeout_s=patience_s if self._in_vain_s < IN_VAIN_S else BRIEFLY_S,

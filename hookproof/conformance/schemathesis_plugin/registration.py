@@ -163,32 +163,38 @@ def after_call(_context: HookContext, case: Case[Any], response: Response) -> No
         _state.exchanges[case.id] = exchange
         _forget_oldest(_state.exchanges)
     if rules.other is not None and was_accepted(exchange):
-        rules.other.find(partial(_send_to_other, response, rules, rules.other.project))
+        rules.other.find(partial(_send_beside, response, rules, rules.other.project))
     if rules.deliveries is not None and operation_of(case.operation.path, case.method) == BROADCAST:
         rules.deliveries.await_broadcast(case.id, exchange)
         if was_accepted(exchange):
-            rules.deliveries.listen(partial(_create_endpoint, response, rules))
+            rules.deliveries.listen(partial(_send_beside, response, rules, None, CREATION))
 
 
-def _create_endpoint(response: Response, rules: Rules, body: Mapping[str, Any]) -> Exchange | None:
-    """Create an endpoint with the key of another request that was accepted."""
-    sent_at = time.time()
-    answer = answer_beside(response, CREATION, body)
-    return None if answer is None else _exchange_of(answer, rules, sent_at)
-
-
-def _send_to_other(
+def _send_beside(
     response: Response,
     rules: Rules,
-    project: Project,
+    project: Project | None,
     operation_id: str,
     body: Mapping[str, Any] | None,
 ) -> Exchange | None:
-    """Send a request to another project, with its key and else as one that was accepted."""
+    """Send a request of our own, as the one that was accepted: in its project and with its key, or
+    in another project and with that one's key.
+    """
     sent_at = time.time()
-    key = rules.dialect.authentication.key_format.replace("{key}", project.api_key)
-    answer = answer_beside(response, operation_id, body, project=project.id, authorization=key)
+    answer = answer_beside(
+        response,
+        operation_id,
+        body,
+        project=None if project is None else project.id,
+        authorization=_authorization(rules, project),
+    )
     return None if answer is None else _exchange_of(answer, rules, sent_at)
+
+
+def _authorization(rules: Rules, project: Project | None) -> str | None:
+    """The header with the key of a project, if one is given."""
+    key_format = rules.dialect.authentication.key_format
+    return None if project is None else key_format.replace("{key}", project.api_key)
 
 
 def _check(requirement: Requirement) -> Any:
@@ -249,11 +255,10 @@ def _exchange(response: Response, case: Case[Any], rules: Rules) -> Exchange:
 
 def _exchange_of(response: Response, rules: Rules, sent_at: float | None) -> Exchange:
     project = rules.project
-    key_format = rules.dialect.authentication.key_format
     return exchange_of(
         response,
         project="" if project is None else project.id,
-        authorization=None if project is None else key_format.replace("{key}", project.api_key),
+        authorization=_authorization(rules, project),
         sent_at=sent_at,
     )
 

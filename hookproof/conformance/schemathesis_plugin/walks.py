@@ -65,7 +65,9 @@ class Walks:
                 return None
             if self._on_the_way.pop(operation_id, None) is not None:  # no answer came
                 self._walks.pop(operation_id, None)
-            walk = self._walks.setdefault(operation_id, self._next_walk(operation_id))
+            if operation_id not in self._walks:
+                self._walks[operation_id] = self._next_walk(operation_id)
+            walk = self._walks[operation_id]
             self._on_the_way[operation_id] = (request_id, walk)
             return {**walk.asked, **(walk.filter or {}), **walk.step}
 

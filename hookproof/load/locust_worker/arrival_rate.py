@@ -1,5 +1,7 @@
 """Shapes by which requests arrive at a rate of their own, however slow the answers are."""
 
+from abc import abstractmethod
+from functools import cached_property
 from typing import ClassVar
 
 from locust import LoadTestShape
@@ -19,9 +21,9 @@ class ArrivalShape(LoadTestShape):
     users: ClassVar[int] = 20
 
     @property
+    @abstractmethod
     def curve(self) -> RateCurve:
         """The requests a second of all users together."""
-        raise NotImplementedError
 
     def slot_after(self, slot_s: float, share: float = 1.0) -> float:
         """When a user's next request is due after one at `slot_s`, both in seconds since it began;
@@ -46,8 +48,8 @@ class ConstantArrivalRate(ArrivalShape):
     rate: ClassVar[float] = 50.0
     duration_s: ClassVar[float] = 30.0
 
-    @property
-    def curve(self) -> RateCurve:
+    @cached_property
+    def curve(self) -> RateCurve:  # read for each request
         return RateCurve.steady(self.rate, self.duration_s)
 
 

@@ -4,17 +4,21 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.grading.doubt import Doubt
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.gathered_evidence import Ending
+from hookproof.conformance.run.runner import Runner
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
-from hookproof.target.hooks.provision import Provision
-from tests.conformance.canned_evidence import CannedObservation, intake
+from hookproof.target.hooks.provision import HookFailures, Provision
+from tests.conformance.canned_evidence import CannedObservation, exchange, intake
 from tests.conformance.run.experiment_runner import PROJECTS, lists, named, results, runner
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 
@@ -77,6 +81,27 @@ def test_what_an_experiment_made_is_removed_while_others_go_on_in_its_project() 
         provision=Provision(hooks={"remove_endpoint": remove}),
     )
     assert gathered["goes_on"].ending is Ending.COMPLETE
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_of_what_is_to_be_gathered_again_late_arrivals_are_still_awaited(is_over: bool) -> None:
+    removed = []
+
+    async def remove(_arguments: Mapping[str, Any]) -> None:
+        removed.append("endpoint")
+
+    endpoints = CreatedEndpoints()
+    endpoints.note(PROJECTS[0], exchange(data={"uid": "e"}), "roll")
+    run: Any = SimpleNamespace(
+        _unconfirmed={} if is_over else {"roll": Doubt.UNSEEN},
+        endpoints=endpoints,
+        hook_failures=HookFailures(),
+    )
+    shared: Any = SimpleNamespace(
+        shared_broadcasts="some", provision=Provision(hooks={"remove_endpoint": remove})
+    )
+    asyncio.run(Runner._tidy(run, "roll", shared))
+    assert bool(removed) is is_over
 
 
 def test_a_failed_precondition_ends_its_experiment_with_evidence_that_states_why() -> None:
